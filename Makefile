@@ -15,7 +15,7 @@ unexport $(filter PG%,$(.VARIABLES))
 unexport PYTHONPATH PYTHONHOME
 # The first Python on PATH that says of itself that it will do; name another by BASE_PYTHON.
 BASE_PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
-  if $$each services/machine/prerequisites.py python 2>/dev/null; then \
+  if $$each services/machine/installation/prerequisites.py python 2>/dev/null; then \
     echo $$each; exit; fi; done; echo python3)
 VENV := $(ALDEBARAN_TOOLS)/venv
 PYTHON := $(VENV)/bin/python
@@ -91,7 +91,7 @@ classes: setup ## Let Java archive Kafka's and Spark's classes, once (50 s): lat
 prerequisites: ## Say what is missing on this machine, and the command that installs it
 	@command -v $(BASE_PYTHON) > /dev/null || \
 	  { echo "setup: Python 3.11 to 3.14 is needed: install it with your system's packages" >&2; exit 1; }
-	@$(BASE_PYTHON) services/machine/prerequisites.py
+	@$(BASE_PYTHON) services/machine/installation/prerequisites.py
 
 .PHONY: lock
 lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a change of *.in
@@ -101,7 +101,7 @@ lock: $(VENV_STAMP) ## Pin Python packages again (versions and hashes) after a c
 	done
 
 $(VENV_STAMP): requirements-dev.lock $(if $(VENV_WORKS),,anew) | prerequisites
-	@$(BASE_PYTHON) services/machine/packages.py $(VENV) $<
+	@$(BASE_PYTHON) services/machine/installation/packages.py $(VENV) $<
 
 .PHONY: anew
 anew:
@@ -132,7 +132,7 @@ bench: setup ## Measure watching (beside Apache Flink) and delivering; writes do
 
 .PHONY: chart-tools
 chart-tools: prerequisites ## Install Helm and the chart's checkers into ALDEBARAN_TOOLS, by pip and Go
-	@$(BASE_PYTHON) services/machine/packages.py $(CHART_VENV) tests/chart/tools.lock
+	@$(BASE_PYTHON) services/machine/installation/packages.py $(CHART_VENV) tests/chart/tools.lock
 	@export GOBIN=$(abspath $(ALDEBARAN_TOOLS))/bin GOTOOLCHAIN=local GONOSUMDB='github.com/helm-unittest/*'; \
 	grep -v '^#' tests/chart/tools.sum | while read -r tool module sum; do \
 	  name=$$GOBIN/$$(basename $${tool%@*}); \

@@ -47,7 +47,7 @@ RUN mkdir -p /usr/share/man/man1 \
 FROM packages AS listed
 COPY --from=system /var/lib/dpkg/status /system/var/lib/dpkg/status
 COPY --from=system /usr/lib/os-release /system/usr/lib/os-release
-RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/kafka/sbom.json \
+RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.installation.inventory /opt/kafka/sbom.json \
       --jars /opt/kafka/libs --system /system
 
 FROM system

@@ -30,7 +30,7 @@ FROM packages AS listed
 COPY --from=system /var/lib/dpkg/status /system/var/lib/dpkg/status
 COPY --from=system /usr/lib/os-release /system/usr/lib/os-release
 COPY services ./services
-RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/aldebaran/sbom.json --system /system
+RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.installation.inventory /opt/aldebaran/sbom.json --system /system
 
 FROM system
 COPY --from=listed /opt/aldebaran /opt/aldebaran

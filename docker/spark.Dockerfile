@@ -52,7 +52,7 @@ RUN apt-get update \
 FROM packages AS listed
 COPY --from=system /var/lib/dpkg/status /system/var/lib/dpkg/status
 COPY --from=system /usr/lib/os-release /system/usr/lib/os-release
-RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.inventory /opt/aldebaran/sbom.json \
+RUN PYTHONPATH=. /opt/aldebaran/venv/bin/python -m services.machine.installation.inventory /opt/aldebaran/sbom.json \
       --jars /opt/aldebaran/spark/jars --system /system
 
 FROM system

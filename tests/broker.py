@@ -14,9 +14,11 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # public, and 
     ResourceType,
 )
 
-from services.machine import broker, child, setup
-from services.machine.child import Child
+from services.machine.installation import setup
 from services.machine.ports import free_ports
+from services.machine.servers import broker
+from services.machine.supervision import child
+from services.machine.supervision.child import Child
 from services.machine.waiting import wait_until
 
 GUARDED: Final = """

@@ -15,8 +15,10 @@ from pyspark.sql import SparkSession
 
 from auditor.session import open_session
 from auditor.settings import AuditorSettings
-from services.machine import broker, child, postgres, setup
+from services.machine.installation import setup
 from services.machine.ports import free_ports
+from services.machine.servers import broker, postgres
+from services.machine.supervision import child
 from tests.integration.rabbitmq import RABBITMQ_SERVER, RabbitMq
 from tests.lacking import pytest_runtest_makereport
 from tests.postgres import database_like

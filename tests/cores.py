@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.machine.cores import cores_here
+from services.machine.supervision.cores import cores_here
 
 needs_choice = pytest.mark.skipif(
     not cores_here(), reason="here no program can choose its processors (Linux lets it)"

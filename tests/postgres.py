@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from services.machine import child, postgres
 from services.machine.ports import free_ports
+from services.machine.servers import postgres
+from services.machine.supervision import child
 from services.machine.waiting import wait_until
 from tests.liveness import lives
 

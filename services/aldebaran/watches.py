@@ -22,7 +22,7 @@ from services.contracts.streams import load_streams
 from services.contracts.watches import load_watch
 
 ROOT: Final = Path(__file__).parents[2]
-FINDS_JAVA: Final = ROOT / "services" / "machine" / "prerequisites.py"
+FINDS_JAVA: Final = ROOT / "services" / "machine" / "installation" / "prerequisites.py"
 _UNMEASURED: Final = {
     "stopped": "stopped: it waits for a person",
     "paused": "paused",

@@ -11,22 +11,26 @@ from typing import Final
 from services.backbone.inherited import JAVAS_LOCALE
 from services.backbone.settings import read_settings
 from services.backbone.spelling import sentence, unknown_settings
-from services.machine import api_key, cluster, home, postgres, rabbitmq, routes
-from services.machine.cores import cores_here
-from services.machine.environment import environment, own_keys
-from services.machine.far_ends import Inbox, named_settings, taken_over_by
-from services.machine.interrupts import Interrupts
-from services.machine.packages import EXIT_INTERRUPTED
-from services.machine.plan import Machine, plan, rabbitmq_node
+from services.machine import home
+from services.machine.classes import archive_classes
+from services.machine.installation.packages import EXIT_INTERRUPTED
+from services.machine.installation.setup import install_jars, jars_folder, required_java
+from services.machine.plan import api_key, routes
+from services.machine.plan.environment import environment, own_keys
+from services.machine.plan.everything import plan, rabbitmq_node
+from services.machine.plan.far_ends import Inbox, named_settings, taken_over_by
+from services.machine.plan.machine import Machine
 from services.machine.ports import check_ports
 from services.machine.problems import MachineProblem, told_of_disk
-from services.machine.restarts import RestartPolicy
+from services.machine.servers import cluster, postgres, rabbitmq
 from services.machine.settings import MachineSettings
-from services.machine.setup import archive_classes, install_jars, jars_folder, required_java
-from services.machine.supervisor import Supervisor, Surroundings
-from services.machine.voice import say
+from services.machine.supervision.cores import cores_here
+from services.machine.supervision.interrupts import Interrupts
+from services.machine.supervision.restarts import RestartPolicy
+from services.machine.supervision.supervisor import Supervisor, Surroundings
+from services.machine.terminal.voice import say
+from services.machine.terminal.welcome import welcome
 from services.machine.waiting import now_seconds
-from services.machine.welcome import welcome
 
 _HELP: Final = """Aldebaran on one machine: what `make` calls. Settings: ALDEBARAN_HOME,
 ALDEBARAN_CHANNELS, ALDEBARAN_PORT_...; all of them in docs/settings.md."""

@@ -18,8 +18,8 @@ import psycopg
 import yaml
 
 from services.lookout.settings import SHIPPED_ROUTES
+from services.machine.plan.routes import routes
 from services.machine.ports import free_ports
-from services.machine.routes import routes
 from services.machine.settings import MachineSettings
 from services.machine.waiting import wait_until
 from services.simulator.report import Report

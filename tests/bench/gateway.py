@@ -10,8 +10,9 @@ from itertools import islice
 
 import psutil
 
-from services.machine import child, plan
+from services.machine.plan.everything import service
 from services.machine.ports import free_ports
+from services.machine.supervision import child
 from tests.bench.engine import ROOT, usage_of
 from tests.bench.stores import Broker
 from tests.bench.traffic import background
@@ -45,7 +46,7 @@ def measure_gateway(broker: Broker, sizes: Sequence[int], seconds: float) -> lis
         "ALDEBARAN_API_KEYS": "off",
         "PYTHONPATH": str(ROOT),
     }
-    program = plan.service("services.gateway", port, after=())
+    program = service("services.gateway", port, after=())
     log_file = broker.home / "log" / "gateway.log"
     running = child.start_and_wait(program, log_file, {**os.environ, **told})
     try:

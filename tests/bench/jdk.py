@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from services.machine import setup
+from services.machine.installation import setup
 from tests.bench.engine import Unavailable
 
 

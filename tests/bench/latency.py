@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from services.contracts.topics import ALERTS
-from services.machine.child import leashed
+from services.machine.supervision.child import leashed
 from tests.bench.drain import STREAM, write_markers
 from tests.bench.engine import ROOT, Engine, Scene, Start, Usage
 from tests.bench.kills import BOUNDARY_MARGIN_NS, Kills, kills_of

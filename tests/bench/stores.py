@@ -12,8 +12,10 @@ import psutil
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
-from services.machine import broker, child, postgres, setup
+from services.machine.installation import setup
 from services.machine.ports import free_ports
+from services.machine.servers import broker, postgres
+from services.machine.supervision import child
 from tests.bench.engine import ROOT, Usage, usage_of
 
 

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 from services.backbone.settings import read_settings
 from services.machine import home
 from services.machine.__main__ import declared, kept_running, prepare
-from services.machine.broker import BrokerNode
-from services.machine.environment import environment
-from services.machine.interrupts import Interrupts
-from services.machine.plan import Machine
+from services.machine.plan.environment import environment
+from services.machine.plan.machine import Machine
+from services.machine.servers.broker import BrokerNode
 from services.machine.settings import MachineSettings
+from services.machine.supervision.interrupts import Interrupts
 from tests.chaos.disks import Kind, mount
 
 VARIABLE = "CHAOS_BEHIND"

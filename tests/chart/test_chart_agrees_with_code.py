@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from services.machine.broker import OLD_AFTER_ONE_PAUSE, BrokerNode, Voter, server_properties
+from services.machine.servers.broker import (
+    OLD_AFTER_ONE_PAUSE,
+    BrokerNode,
+    Voter,
+    server_properties,
+)
 from services.topics.__main__ import TopicsSettings
 from tests.alarms import rules
 

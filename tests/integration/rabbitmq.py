@@ -5,10 +5,10 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from services.machine.child import Child, start_and_wait
 from services.machine.ports import free_ports, is_free
-from services.machine.programs import Program
-from services.machine.rabbitmq import AmqpReadiness, RabbitmqNode
+from services.machine.servers.rabbitmq import AmqpReadiness, RabbitmqNode
+from services.machine.supervision.child import Child, start_and_wait
+from services.machine.supervision.programs import Program
 from tests.integration.deliverer.waiting import until
 
 RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")

@@ -4,11 +4,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from services.machine import setup
-from services.machine.child import Child, start_and_wait
+from services.machine.installation import setup
 from services.machine.ports import free_ports
-from services.machine.programs import Program
-from services.machine.readiness import TcpReadiness
+from services.machine.supervision.child import Child, start_and_wait
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import TcpReadiness
 
 LOCK_FILE = Path(__file__).with_name("s3.lock")
 BUCKET = "archive"

@@ -17,8 +17,9 @@ from services.backbone.ledger.database import open_pool
 from services.backbone.ledger.schema import migrate
 from services.backbone.settings import LedgerSettings
 from services.console.people.roles import Role
-from services.machine import child, postgres
 from services.machine.ports import free_ports
+from services.machine.servers import postgres
+from services.machine.supervision import child
 from tests.integration.browser.conftest import CHROMIUM, MISSING, Tab, chromium
 from tests.integration.console.conftest import Console, running
 from tests.pictures.actors import playing

@@ -17,7 +17,7 @@ from archivist.session import open_session
 from archivist.settings import ArchivistSettings
 from archivist.shelf import archive_ddl, stored
 from engine.java import jvm_of
-from services.machine import setup
+from services.machine.installation import setup
 from tests.bench.ageing.made import LAST_DAY, make
 from tests.unit.auditor.batches import TRADES
 

@@ -12,7 +12,7 @@ from pyspark.sql import Column, SparkSession
 from engine.java import jvm_of
 from engine.own_classes import java_column
 from services.contracts.streams import load_streams
-from services.machine import java_sources, setup
+from services.machine.installation import java_sources, setup
 from tests.bench.avro.encoding import schema
 
 SOURCES: Final = java_sources.Sources(Path(__file__).parent, "aldebaran-bench-avro")

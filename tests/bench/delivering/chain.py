@@ -12,9 +12,10 @@ from pathlib import Path
 import psutil
 
 from services.contracts.topics import core_topics
-from services.machine import child, plan
+from services.machine.plan.everything import deliverers, lookouts
 from services.machine.ports import free_ports
-from services.machine.programs import Program
+from services.machine.supervision import child
+from services.machine.supervision.programs import Program
 from tests.bench.delivering.far_ends import FAR_ENDS
 from tests.bench.delivering.receivers import Site
 from tests.bench.engine import ROOT
@@ -78,8 +79,8 @@ def chain(
             **settings,
         }
         programs = [
-            *plan.lookouts(free_ports(each)),
-            *plan.deliverers(channel, free_ports(each)),
+            *lookouts(free_ports(each)),
+            *deliverers(channel, free_ports(each)),
         ]
         found = {one.name: closing.enter_context(_running(one, home, told)) for one in programs}
         yield Chain(home, bootstrap, url, channel, far_end.recipient, receiver, found)

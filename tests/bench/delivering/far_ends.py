@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.contracts.topics import NOTIFICATIONS
-from services.machine import rabbitmq
 from services.machine.ports import free_ports
 from services.machine.problems import MachineProblem
-from services.machine.programs import Program
+from services.machine.servers import rabbitmq
+from services.machine.supervision.programs import Program
 from services.simulator.inbox.apns.account import kept
 from tests.bench.delivering.receivers import Site
 from tests.bench.delivering.receivers.readers import QUEUE

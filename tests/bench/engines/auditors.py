@@ -13,11 +13,12 @@ from pathlib import Path
 
 import psutil
 
-from services.machine import child, setup
-from services.machine.child import Child
-from services.machine.cores import ALL, Cores, cores_here, halves
+from services.machine.installation import setup
 from services.machine.ports import free_ports
-from services.machine.programs import Program
+from services.machine.supervision import child
+from services.machine.supervision.child import Child
+from services.machine.supervision.cores import ALL, Cores, cores_here, halves
+from services.machine.supervision.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, Engine, Kill, Scene, Usage, usage_of
 from tests.said import said, written_to

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 
-from services.machine import child
-from services.machine.programs import Program
+from services.machine.supervision import child
+from services.machine.supervision.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, SHIPPED, Engine, Kill, Scene, Unavailable, Usage, usage_of
 from tests.bench.engines.java import compiled

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from services.machine import setup
+from services.machine.installation import setup
 from tests.bench.engine import ROOT
 from tests.bench.jdk import jdk_program
 

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from services.machine.restarts import RestartPolicy
+from services.machine.supervision.restarts import RestartPolicy
 from services.machine.waiting import now_seconds, wait_until
 from tests.bench.engine import Engine, Kill, Scene
 from tests.bench.engines.auditors import (

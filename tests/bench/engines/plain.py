@@ -19,8 +19,8 @@ from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
 from services.contracts.records import Alert
 from services.contracts.topics import ALERTS
-from services.machine import child
-from services.machine.programs import Program
+from services.machine.supervision import child
+from services.machine.supervision.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench.engine import ROOT, Engine, Kill, Scene, Usage, usage_of
 from tests.bench.rule import Books, alert_of

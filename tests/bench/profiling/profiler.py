@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from services.machine import setup
+from services.machine.installation import setup
 from services.machine.problems import MachineProblem
 from tests.bench.engine import ROOT, Unavailable
 from tests.bench.jdk import jdk_program

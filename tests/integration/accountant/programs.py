@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from services.machine import child
 from services.machine.ports import free_ports
-from services.machine.programs import Program
-from services.machine.readiness import HttpReadiness
+from services.machine.supervision import child
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import HttpReadiness
 from tests.integration.deliverer.waiting import DEADLINE_SECONDS
 from tests.said import written_to
 

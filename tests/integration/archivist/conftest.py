@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.setup import jars_folder
+from services.machine.installation.setup import jars_folder
 from tests.integration.archivist.running import ArchivePlace, StorePlace
 from tests.integration.s3 import S3Server
 

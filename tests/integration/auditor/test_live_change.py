@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.setup import required_java
+from services.machine.installation.setup import required_java
 from tests.integration.auditor.inside import rewrite
 from tests.integration.auditor.running import ROOT, Findings, Place, Running, Sender, wait_for
 from tests.said import said

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.setup import jars_folder
+from services.machine.installation.setup import jars_folder
 from tests.integration.auditor.running import Findings, Place, Running, Sender, wait_for
 from tests.integration.s3 import BUCKET, IMPATIENT, S3Server
 from tests.said import said

@@ -15,8 +15,8 @@ from services.backbone.errors import Refused
 from services.backbone.ledger.database import Pool
 from services.backbone.web.keys import ApiKey, Keys, entry, key_hash, new_key
 from services.console.lookout import lookout_client
-from services.machine import child
-from services.machine.readiness import HttpReadiness
+from services.machine.supervision import child
+from services.machine.supervision.readiness import HttpReadiness
 from tests.integration.console.conftest import Console, running
 from tests.integration.lookout.conftest import producer
 from tests.integration.lookout.processes import Lookouts

@@ -21,8 +21,10 @@ from services.contracts.topics import Topic
 from services.deliverer.channel import Message, SendWindow
 from services.deliverer.channels.bus import BusChannel, BusSettings
 from services.deliverer.outcomes import Accepted, Outcome, Permanent
-from services.machine import broker, child, setup
+from services.machine.installation import setup
 from services.machine.ports import free_ports
+from services.machine.servers import broker
+from services.machine.supervision import child
 from tests.broker import GUARDED, OwnBroker, forbid
 from tests.integration.deliverer.conftest import Bus, Start
 from tests.integration.deliverer.ledgers import Ledger

@@ -18,9 +18,9 @@ from services.contracts.streams import (
     load_stream,
     stream_topics,
 )
-from services.machine.child import Child, start_and_wait
-from services.machine.programs import Program
-from services.machine.readiness import HttpReadiness
+from services.machine.supervision.child import Child, start_and_wait
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import HttpReadiness
 from tests.integration.gateway.reading import Stream
 
 StartGateway = Callable[..., Child]

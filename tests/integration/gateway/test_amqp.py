@@ -14,8 +14,8 @@ import pytest
 import yaml
 from aio_pika.exceptions import PublishError
 
-from services.machine.child import Child
 from services.machine.ports import free_ports
+from services.machine.supervision.child import Child
 from tests.integration.gateway.conftest import StartGateway
 from tests.integration.gateway.odd_messages import (
     ODD_PROPERTIES,

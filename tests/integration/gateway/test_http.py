@@ -17,9 +17,10 @@ from services.backbone.web.keys import new_key
 from services.contracts.records import Rejected
 from services.contracts.streams import load_stream
 from services.gateway.senders import entry
-from services.machine import broker, setup
-from services.machine.child import start_and_wait
+from services.machine.installation import setup
 from services.machine.ports import free_ports
+from services.machine.servers import broker
+from services.machine.supervision.child import start_and_wait
 from tests.integration.gateway.conftest import StartGateway, declare
 from tests.integration.gateway.reading import (
     PATIENCE_SECONDS,

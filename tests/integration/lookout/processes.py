@@ -14,10 +14,10 @@ from services.backbone.kafka.consumer import Consumer, Incoming
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts import topics
 from services.contracts.records import Alert
-from services.machine import child
 from services.machine.ports import free_ports
-from services.machine.programs import Program
-from services.machine.readiness import HttpReadiness
+from services.machine.supervision import child
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import HttpReadiness
 from services.machine.waiting import wait_until
 from tests.said import written_to
 

@@ -15,8 +15,8 @@ from services.backbone.kafka.producer import Producer
 from services.backbone.web.keys import key_hash, new_key
 from services.contracts.ids import alert_id, delivery_id
 from services.contracts.records import Alert, Severity
-from services.machine.child import Child
-from services.machine.readiness import HttpReadiness
+from services.machine.supervision.child import Child
+from services.machine.supervision.readiness import HttpReadiness
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.deliverer.receivers import WebhookReceiver
 from tests.integration.lookout.later_rows import rows

@@ -17,8 +17,8 @@ from services.backbone.web.keys import ApiKey, entry, new_key
 from services.backbone.web.links import Links
 from services.contracts.ids import delivery_id
 from services.contracts.records import Delivery
-from services.machine.child import Child
-from services.machine.readiness import HttpReadiness
+from services.machine.supervision.child import Child
+from services.machine.supervision.readiness import HttpReadiness
 from tests.integration.deliverer.programs import DelivererProcess
 from tests.integration.lookout.findings import findings
 from tests.integration.lookout.later_rows import message, record, rows

@@ -8,7 +8,7 @@ import pytest
 from services.backbone.kafka.producer import Outgoing, Producer
 from services.contracts import topics
 from services.contracts.records import Alert, Rejected
-from services.machine.child import Child
+from services.machine.supervision.child import Child
 from tests.integration.lookout.findings import findings, wait_until_recorded, wanted
 from tests.integration.lookout.later_rows import rows
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, page, write_alerts

@@ -3,7 +3,7 @@
 import pytest
 
 from services.backbone.kafka.producer import Producer
-from services.machine.readiness import HttpReadiness
+from services.machine.supervision.readiness import HttpReadiness
 from tests.integration.lookout.findings import findings, ledger_counts, wanted
 from tests.integration.lookout.processes import Lookouts, Reader, eventually, page, write_alerts
 from tests.postgres import OwnPostgres

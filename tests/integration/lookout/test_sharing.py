@@ -14,7 +14,7 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts import topics
 from services.contracts.records import Alert
-from services.machine.child import Child
+from services.machine.supervision.child import Child
 from tests.broker import OwnBroker
 from tests.integration.lookout.conftest import CHANNELS
 from tests.integration.lookout.findings import findings, wait_until_recorded, wanted

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 from services.machine.home import occupied
-from services.machine.interrupts import Interrupts
-from services.machine.programs import Program
-from services.machine.restarts import RestartPolicy
-from services.machine.supervisor import Supervisor, Surroundings
-from services.machine.voice import say
+from services.machine.supervision.interrupts import Interrupts
+from services.machine.supervision.programs import Program
+from services.machine.supervision.restarts import RestartPolicy
+from services.machine.supervision.supervisor import Supervisor, Surroundings
+from services.machine.terminal.voice import say
 from services.machine.waiting import now_seconds
 
 

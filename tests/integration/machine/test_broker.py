@@ -12,8 +12,10 @@ from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.backbone.settings import KafkaSettings
 from services.contracts.topics import Topic
-from services.machine import broker, child, setup
+from services.machine.installation import setup
 from services.machine.ports import free_ports, is_free
+from services.machine.servers import broker
+from services.machine.supervision import child
 
 pytestmark = pytest.mark.kafka
 

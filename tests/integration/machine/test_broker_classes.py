@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from services.backbone.class_archive import NotMade
-from services.machine import broker, setup
-from services.machine.broker_classes import archive_classes
+from services.machine.installation import setup
+from services.machine.servers import broker
+from services.machine.servers.broker_classes import archive_classes
 
 pytestmark = pytest.mark.kafka
 

@@ -13,8 +13,10 @@ from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.consumer import Consumer
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.topics import Topic
-from services.machine import child, cluster, setup
+from services.machine.installation import setup
 from services.machine.ports import free_ports
+from services.machine.servers import cluster
+from services.machine.supervision import child
 
 pytestmark = pytest.mark.kafka
 TOPIC = "kept"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from services.machine import setup
 from services.machine.home import occupied
+from services.machine.installation import setup
 from services.machine.ports import free_ports
 from services.machine.settings import MachineSettings
 

@@ -14,10 +14,10 @@ import psutil
 
 from services.backbone.health import START
 from services.machine.ports import free_ports
-from services.machine.programs import Program
-from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork, Look
-from services.machine.restarts import RestartPolicy
-from services.machine.supervisor import Supervisor, Surroundings
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import HttpLiveness, HttpReadiness, HttpWork, Look
+from services.machine.supervision.restarts import RestartPolicy
+from services.machine.supervision.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
 from tests.integration.machine.marks import none_is_left
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.programs import Program
-from services.machine.readiness import Look, Readiness, TcpReadiness
-from services.machine.restarts import RestartPolicy
-from services.machine.supervisor import Supervisor, Surroundings
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import Look, Readiness, TcpReadiness
+from services.machine.supervision.restarts import RestartPolicy
+from services.machine.supervision.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds
 from tests.integration.machine.marks import none_is_left
 

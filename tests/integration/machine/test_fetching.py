@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.ivy import IvyFetch, find_ivy_jar
-from services.machine.jars import Jar, install
+from services.machine.installation.ivy import IvyFetch, find_ivy_jar
+from services.machine.installation.jars import Jar, install
+from services.machine.installation.setup import required_java
 from services.machine.problems import MachineProblem
-from services.machine.setup import required_java
 
 CONTENT = b"a library"
 PATH = "/org/example/thing/1.0/thing-1.0.jar"

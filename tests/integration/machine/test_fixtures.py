@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from services.machine.readiness import KafkaReadiness
+from services.machine.supervision.readiness import KafkaReadiness
 
 
 @pytest.mark.kafka

@@ -4,9 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-from services.machine import child
-from services.machine.cores import Cores
-from services.machine.programs import Program
+from services.machine.supervision import child
+from services.machine.supervision.cores import Cores
+from services.machine.supervision.programs import Program
 from tests.cores import needs_choice
 
 NONE_HAS_THAT_MANY = 100_000

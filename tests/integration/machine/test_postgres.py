@@ -7,8 +7,8 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from services.machine import postgres
 from services.machine.problems import MachineProblem
+from services.machine.servers import postgres
 from tests.postgres import OwnPostgres
 
 pytestmark = pytest.mark.postgres

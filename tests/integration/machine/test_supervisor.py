@@ -13,10 +13,10 @@ from typing import IO
 
 import pytest
 
-from services.machine.programs import Program
-from services.machine.readiness import TcpReadiness
-from services.machine.restarts import RestartPolicy
-from services.machine.supervisor import Supervisor, Surroundings
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import TcpReadiness
+from services.machine.supervision.restarts import RestartPolicy
+from services.machine.supervision.supervisor import Supervisor, Surroundings
 from services.machine.waiting import now_seconds, wait_until
 from tests.integration.machine.marks import marked, none_is_left
 
@@ -292,7 +292,7 @@ def test_a_program_that_ignores_being_asked_is_killed(tmp_path: Path, mark: str)
 def test_a_second_signal_stops_waiting_for_all_that_is_left(
     tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.machine.supervisor.HURRY_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("services.machine.supervision.supervisor.HURRY_AFTER_SECONDS", 0.0)
     deaf = ("sh", "-c", f"trap '' TERM; echo deaf; while :; do sleep {mark}; done")
     programs = (Program("first", deaf), Program("second", deaf, after=("first",)))
     logs = [tmp_path / f"{each.name}.log" for each in programs]

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from services.backbone.kafka.admin import TopicAdmin
 from services.backbone.kafka.producer import Outgoing, Producer, ProducerSettings
 from services.contracts.topics import ALERTS, core_topics
-from services.machine.terminal import GROUP
+from services.machine.terminal.__main__ import GROUP
 from services.machine.waiting import wait_until
 
 pytestmark = pytest.mark.kafka

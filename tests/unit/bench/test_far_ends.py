@@ -12,9 +12,9 @@ import pytest
 
 from services.deliverer.channels.push.notification import headers
 from services.deliverer.wiring import channel_names
-from services.machine import rabbitmq
 from services.machine.ports import free_ports
 from services.machine.problems import MachineProblem
+from services.machine.servers import rabbitmq
 from tests.bench.delivering.far_ends import FAR_ENDS
 from tests.bench.delivering.first_byte import FirstByteRow
 from tests.bench.delivering.receivers import Seen, Site

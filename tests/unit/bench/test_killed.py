@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from services.machine import child
 from services.machine.ports import free_ports
-from services.machine.programs import Program
+from services.machine.supervision import child
+from services.machine.supervision.programs import Program
 from services.machine.waiting import wait_until
 from tests.bench import kills
 from tests.bench.engines.auditors import Auditor

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from services.machine import api_key, cluster
-from services.machine.plan import Machine
-from services.machine.postgres import PostgresServer
+from services.machine.plan import api_key
+from services.machine.plan.machine import Machine
+from services.machine.servers import cluster
+from services.machine.servers.postgres import PostgresServer
 from services.machine.settings import MachineSettings
 
 

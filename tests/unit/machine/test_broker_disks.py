@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.broker_disks import (
+from services.machine.servers.broker_disks import (
     EVERY_SECONDS,
     LATE_SECONDS,
     LOOK_SECONDS,
@@ -18,7 +18,7 @@ from services.machine.broker_disks import (
     Write,
     livenesses,
 )
-from services.machine.cluster import cluster
+from services.machine.servers.cluster import cluster
 from services.machine.waiting import wait_until
 
 SHORT_SECONDS = 0.25

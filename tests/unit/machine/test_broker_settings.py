@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.broker import BrokerNode, Voter, new_cluster_id, server_properties
 from services.machine.problems import MachineProblem
+from services.machine.servers.broker import BrokerNode, Voter, new_cluster_id, server_properties
 
 
 def properties(node: BrokerNode) -> dict[str, str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from services.machine import cluster
-from services.machine.broker import server_properties
 from services.machine.problems import MachineProblem
+from services.machine.servers import cluster
+from services.machine.servers.broker import server_properties
 from services.machine.settings import MachineSettings
 
 

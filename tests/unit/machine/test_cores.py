@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.machine.cores import ALL, cores_here, halves
+from services.machine.supervision.cores import ALL, cores_here, halves
 from tests.cores import needs_choice
 
 

@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.debian import RELEASE, STATUS, Package, distribution_of, installed
-from services.machine.inventory import main
+from services.machine.installation.debian import (
+    RELEASE,
+    STATUS,
+    Package,
+    distribution_of,
+    installed,
+)
+from services.machine.installation.inventory import main
 
 DEBIAN_12 = 'PRETTY_NAME="Debian 12"\nVERSION_ID="12"\n\nID=debian\nHOME_URL="https://a/?b=c"\n'
 DPKG_QUERY = shutil.which("dpkg-query")

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from services.backbone.settings import CHANNELS_MAX, PREFIX
-from services.machine.api_key import ApiKey
-from services.machine.plan import Machine, plan, set_anyway
-from services.machine.postgres import PostgresServer
-from services.machine.prerequisites import python_range
+from services.machine.installation.prerequisites import python_range
+from services.machine.plan.api_key import ApiKey
+from services.machine.plan.everything import plan, set_anyway
+from services.machine.plan.machine import Machine
+from services.machine.servers.postgres import PostgresServer
 from services.machine.settings import DELIVERER_PREFIX, PORT_PREFIX, MachineSettings
 
 ROOT = Path(__file__).parents[3]

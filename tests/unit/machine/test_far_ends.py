@@ -16,14 +16,15 @@ from services.contracts.records import Severity
 from services.deliverer.wiring import channel_names, opener
 from services.lookout.routes.reading import read_routes
 from services.lookout.routing import Target
-from services.machine.environment import environment
-from services.machine.far_ends import Inbox, named_settings
-from services.machine.plan import Machine, plan
+from services.machine.plan.environment import environment
+from services.machine.plan.everything import plan
+from services.machine.plan.far_ends import Inbox, named_settings
+from services.machine.plan.machine import Machine
+from services.machine.plan.routes import RECIPIENTS, prepare, routes, routes_file, told_of_findings
 from services.machine.problems import MachineProblem
-from services.machine.programs import check_plan
-from services.machine.rabbitmq import find_server
-from services.machine.routes import RECIPIENTS, prepare, routes, routes_file, told_of_findings
+from services.machine.servers.rabbitmq import find_server
 from services.machine.settings import MachineSettings
+from services.machine.supervision.programs import check_plan
 from services.simulator.inbox.apns.account import kept
 
 EVERY = tuple(sorted(channel_names()))

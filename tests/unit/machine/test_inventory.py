@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.inventory import Library, library, listing, main
-from services.machine.jars import Jar, sha256_of
+from services.machine.installation.inventory import Library, library, listing, main
+from services.machine.installation.jars import Jar, sha256_of
 
 
 def jar(folder: Path, name: str, *told: str) -> Path:

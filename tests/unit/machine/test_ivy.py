@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from services.machine.ivy import (
+from services.machine.installation.ivy import (
     IvyFetch,
     find_ivy_jar,
     ivy_xml,
@@ -11,7 +11,7 @@ from services.machine.ivy import (
     proxy_flags,
     settings_xml,
 )
-from services.machine.jars import Jar
+from services.machine.installation.jars import Jar
 from services.machine.problems import MachineProblem
 
 

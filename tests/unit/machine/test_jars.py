@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.jars import LOCK_FILE, Jar, install, parse_lock
+from services.machine.installation.jars import LOCK_FILE, Jar, install, parse_lock
 from services.machine.problems import MachineProblem
 
 CONTENT = b"a library"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from services.machine import setup
-from services.machine.jars import LOCK_FILE, parse_lock
-from services.machine.java_sources import Compiler, Sources, build
+from services.machine.installation import setup
+from services.machine.installation.jars import LOCK_FILE, parse_lock
+from services.machine.installation.java_sources import Compiler, Sources, build
 from services.machine.problems import MachineProblem
 
 SHUFFLE = "aldebaran/shuffle/LocalShuffleManager"

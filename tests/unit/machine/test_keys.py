@@ -10,12 +10,13 @@ import yaml
 from services.backbone.errors import Refused
 from services.backbone.web.keys import ApiKey, entry, key_hash, load_keys
 from services.contracts.ids import digest
-from services.machine import api_key
-from services.machine.environment import environment, own_keys
-from services.machine.far_ends import named_settings
-from services.machine.plan import Machine, plan
+from services.machine.plan import api_key
+from services.machine.plan.environment import environment, own_keys
+from services.machine.plan.everything import plan
+from services.machine.plan.far_ends import named_settings
+from services.machine.plan.machine import Machine
 from services.machine.problems import MachineProblem
-from services.machine.welcome import welcome
+from services.machine.terminal.welcome import welcome
 
 
 def test_keys_of_the_users_own_come_with_the_key_that_our_program_sends(machine: Machine) -> None:

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from services.machine.logs import cut_long_logs
+from services.machine.supervision.logs import cut_long_logs
 
 
 def test_a_long_log_is_moved_aside_and_its_writer_goes_on(tmp_path: Path) -> None:

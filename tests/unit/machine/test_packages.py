@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from services.machine import packages
-from services.machine.packages import STAMP, ensure, pip_install, split, works
+from services.machine.installation import packages
+from services.machine.installation.packages import STAMP, ensure, pip_install, split, works
 
 ROOT = Path(__file__).parents[3]
 
@@ -90,7 +90,7 @@ def makes_anew(tools: Path) -> bool:
     """Say whether make would call packages.py."""
     command = ["make", "-n", "format", f"ALDEBARAN_TOOLS={tools}"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return "services/machine/packages.py" in said.stdout
+    return "services/machine/installation/packages.py" in said.stdout
 
 
 def test_make_refuses_a_folder_of_tools_with_a_space(tmp_path: Path) -> None:
@@ -270,7 +270,8 @@ def test_nothing_is_left_of_a_pip_that_is_interrupted(tmp_path: Path) -> None:
     venv = tmp_path / "venv"
     wanted = with_pip(venv, ENDLESS)
     os.mkfifo(venv / "bin" / "told")
-    code = "import sys, pathlib as p; from services.machine.packages import pip_install as i"
+    code = "import sys, pathlib as p"
+    code += "; from services.machine.installation.packages import pip_install as i"
     code += "; i(*map(p.Path, sys.argv[1:]))"
     command = [sys.executable, "-c", code, str(venv), str(wanted)]
     told = {name: value for name, value in os.environ.items() if name != "TMPDIR"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.machine.packages import ELSEWHERE, pip_install
+from services.machine.installation.packages import ELSEWHERE, pip_install
 
 ROOT = Path(__file__).parents[3]
 FINDING = """#!/bin/sh

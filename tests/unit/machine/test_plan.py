@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from services.machine import cluster
-from services.machine.environment import environment
-from services.machine.plan import Machine, plan
-from services.machine.programs import Program, check_plan
+from services.machine.installation.setup import ROOT
+from services.machine.plan.environment import environment
+from services.machine.plan.everything import plan
+from services.machine.plan.machine import Machine
+from services.machine.servers import cluster
 from services.machine.settings import MachineSettings
-from services.machine.setup import ROOT
+from services.machine.supervision.programs import Program, check_plan
 
 
 def test_the_plan_holds_together(machine: Machine) -> None:

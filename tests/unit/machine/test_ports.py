@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from services.machine import routes
-from services.machine.plan import Machine, plan
+from services.machine.plan import routes
+from services.machine.plan.everything import plan
+from services.machine.plan.machine import Machine
 from services.machine.ports import check_ports, free_ports, holder, is_free
 from services.machine.problems import MachineProblem
-from services.machine.readiness import HttpReadiness
 from services.machine.settings import MachineSettings
+from services.machine.supervision.readiness import HttpReadiness
 
 
 def test_free_ports_are_different_and_free() -> None:

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from services.machine.preparing import Preparation, carry_out
 from services.machine.problems import MachineProblem
+from services.machine.servers.preparing import Preparation, carry_out
 
 ASKED = Preparation(("sh", "-c", "read line; echo $line; exit 3"), "it fails", 60, given="why\n")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from services.machine import prerequisites
-from services.machine.prerequisites import (
+from services.machine.installation import prerequisites
+from services.machine.installation.prerequisites import (
     JAVA_FOLDERS,
     PYTHON_MAXIMUM,
     PYTHON_MINIMUM,
@@ -20,7 +20,7 @@ from services.machine.prerequisites import (
     java_major,
     python_version_problem,
 )
-from services.machine.setup import ROOT, required_java
+from services.machine.installation.setup import ROOT, required_java
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.machine.programs import Program, check_plan, stop_levels
+from services.machine.supervision.programs import Program, check_plan, stop_levels
 
 
 def program(name: str, *after: str) -> Program:

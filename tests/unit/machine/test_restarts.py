@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.machine.restarts import RestartPolicy
+from services.machine.supervision.restarts import RestartPolicy
 
 POLICY = RestartPolicy(
     crashes_in_a_row_limit=4, stable_seconds=60, first_pause_seconds=1, longest_pause_seconds=3

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from services.machine import child
-from services.machine.programs import Program
+from services.machine.supervision import child
+from services.machine.supervision.programs import Program
 
 LEAVES_A_FILE = 'ls "$1"; touch "$1/left"; kill -9 $$'
 

@@ -2,8 +2,8 @@ from services.contracts.ids import digest
 from services.contracts.records import Alert, DeliveryEvent, Severity
 from services.contracts.states import State
 from services.contracts.topics import ALERTS, DELIVERY_EVENTS
-from services.machine.lines import LINE_LIMIT, alert_line, delivery_line
-from services.machine.terminal import Shown
+from services.machine.terminal.__main__ import Shown
+from services.machine.terminal.lines import LINE_LIMIT, alert_line, delivery_line
 
 AT_MS = 1_767_268_984_250
 

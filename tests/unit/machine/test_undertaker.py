@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.machine.undertaker import bury, left_over
+from services.machine.supervision.undertaker import bury, left_over
 
 
 @given(st.lists(st.integers(1, 9)), st.lists(st.integers(1, 9)))
@@ -26,6 +26,6 @@ def test_what_ends_between_the_look_and_the_kill_keeps_nothing_alive(
         for seconds in ("0", "86400")
     )
     ended.wait()
-    monkeypatch.setattr("services.machine.undertaker.exists", lambda _: True)
+    monkeypatch.setattr("services.machine.supervision.undertaker.exists", lambda _: True)
     bury({ended.pid, running.pid}, grace_seconds=0)
     assert running.wait() == -signal.SIGKILL

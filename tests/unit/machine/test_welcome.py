@@ -3,9 +3,10 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from services.machine.environment import environment
-from services.machine.plan import Machine, plan
-from services.machine.welcome import commands, welcome
+from services.machine.plan.environment import environment
+from services.machine.plan.everything import plan
+from services.machine.plan.machine import Machine
+from services.machine.terminal.welcome import commands, welcome
 
 
 def test_the_welcome_tells_what_the_user_names_in_vain(machine: Machine) -> None:

@@ -1,12 +1,13 @@
 """Keys and secrets on one machine: made once, kept with their hashes beside all other state."""
 
 import hashlib
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+
+from services.machine.private_file import write_private
 
 KEY_PREFIX = "aldebaran_"
 KEY_BYTES = 32
@@ -101,13 +102,3 @@ def _made_once(folder: Path, name: str) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         write_private(file, secrets.token_urlsafe(KEY_BYTES))
     return file.read_text("ascii").strip()
-
-
-def write_private(path: Path, secret: str) -> None:
-    """Write one line under mode 600, whole or not at all."""
-    unfinished = path.with_name(path.name + ".new")
-    unfinished.unlink(missing_ok=True)
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-        stream.write(secret + "\n")
-    unfinished.replace(path)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from services.machine import broker, broker_disks
-from services.machine.broker import BrokerNode, Voter
 from services.machine.problems import MachineProblem
-from services.machine.programs import Program
+from services.machine.servers import broker, broker_disks
+from services.machine.servers.broker import BrokerNode, Voter
 from services.machine.settings import MachineSettings
+from services.machine.supervision.programs import Program
 
 
 @dataclass(frozen=True)

@@ -4,68 +4,22 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-from services.machine import cluster, postgres, rabbitmq
-from services.machine.api_key import ApiKey, operator_key
-from services.machine.cores import halves
-from services.machine.far_ends import Inbox, taken_over_by
-from services.machine.programs import Program
-from services.machine.readiness import HttpLiveness, HttpReadiness, HttpWork
-from services.machine.routes import told_of_findings
+from services.machine.installation.setup import jars_folder
+from services.machine.plan.far_ends import Inbox, taken_over_by
+from services.machine.plan.machine import Machine
+from services.machine.plan.routes import told_of_findings
+from services.machine.servers import cluster, postgres, rabbitmq
 from services.machine.settings import MIRROR, MachineSettings
-from services.machine.setup import jars_folder
+from services.machine.supervision.cores import halves
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import HttpLiveness, HttpReadiness, HttpWork
 
 STORES = ("postgres", "kafka", "topics")
 AUDITORS = ("a", "b")
 TO_END_SECONDS = 2.0
 """A service that has not drained in time ends by itself: so long it is let do that."""
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What the plan is made from: settings, and what preparing the stores has found."""
-
-    settings: MachineSettings
-    java: Path
-    binaries: Path
-    brokers: cluster.BrokerCluster
-    server: postgres.PostgresServer
-    api_key: ApiKey
-    rabbitmq_server: Path | None = None
-    """RabbitMQ's program, where channel rabbitmq is in use and the user names no other server."""
-    named: frozenset[str] = frozenset()
-    """The settings that the user names."""
-    cores: tuple[int, ...] = ()
-    """The processors that programs can be told to keep to, neighbours beside each other."""
-
-    @property
-    def operator_key(self) -> ApiKey:
-        """The key for the lookout's API, beside the gateway's."""
-        return operator_key(self.api_key.folder)
-
-    @property
-    def tools(self) -> Path:
-        """The folder of the virtual environment and the jars."""
-        return self.settings.tools.resolve()
-
-    @property
-    def home(self) -> Path:
-        """The folder of all state."""
-        return self.settings.home.resolve()
-
-    @property
-    def stores(self) -> dict[str, str]:
-        """Where every program finds the stores of this machine."""
-        return {
-            "ALDEBARAN_KAFKA_BOOTSTRAP_SERVERS": self.brokers.bootstrap,
-            "ALDEBARAN_POSTGRES_URL": self.server.url(),
-        }
-
-    def unless_named(self, told: Mapping[str, str]) -> dict[str, str]:
-        """Return those of these settings that the user does not name."""
-        return {name: value for name, value in told.items() if name not in self.named}
 
 
 def plan(machine: Machine) -> tuple[Program, ...]:

@@ -1,22 +1,17 @@
 """Brings what the programs need beside Python packages: Java and the listed jars."""
 
-import subprocess
-import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from services.backbone.class_archive import NotMade
-from services.backbone.inherited import passed_on
-from services.machine import broker_classes, ivy, jars, java_sources
-from services.machine.prerequisites import Missing, find_java
+from services.machine.installation import ivy, jars, java_sources
+from services.machine.installation.prerequisites import Missing, find_java
 from services.machine.problems import MachineProblem
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 PYTHON_PATH: Final = f"{ROOT}:{ROOT / 'spark-apps'}"
 OWN: Final = java_sources.Sources(ROOT / "spark-apps" / "java", "aldebaran-spark-apps")
-_CHECKED: Final = ROOT / "spark-apps" / "auditor" / "watches" / "over-purchase.yaml"
 
 
 def required_java(environment: Mapping[str, str]) -> Path:
@@ -75,25 +70,3 @@ def install_locked(
         jars.install(jars_folder(tools, name), listed, fetch, built.get(name, ()))
         for name, listed in locked.items()
     )
-
-
-def archive_classes(tools: Path, environment: Mapping[str, str]) -> None:
-    """Have Java archive the broker's and Spark's classes, unless that was done.
-
-    Spark's are those of a check of a shipped watch. Where there is no archive afterwards, it was
-    said why: all works without it, and starts take some seconds more.
-    """
-    java = required_java(environment)
-    try:
-        broker_classes.archive_classes(java, jars_folder(tools, "broker"), environment)
-    except NotMade as error:
-        sys.stderr.write(f"there is no archive of the broker's classes: {error}\n")
-    told = {
-        **passed_on(environment),
-        "JAVA_HOME": str(java.parents[1]),
-        "PYTHONPATH": PYTHON_PATH,
-        "ALDEBARAN_AUDITOR_JARS": str(jars_folder(tools, "spark").resolve()),
-    }
-    check = (sys.executable, "-m", "auditor", "check", str(_CHECKED))
-    command = (sys.executable, "-m", "engine.spark_classes", *check)
-    subprocess.run(command, env=told, check=False)

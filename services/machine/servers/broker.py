@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from services.backbone import class_archive
-from services.machine.preparing import Preparation, carry_out
 from services.machine.problems import MachineProblem
-from services.machine.programs import Program
-from services.machine.readiness import KafkaReadiness
+from services.machine.servers.preparing import Preparation, carry_out
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import KafkaReadiness
 
 MESSAGE_LIMIT_BYTES = 8 * 1024 * 1024
 FORMAT_TIMEOUT_SECONDS = 60

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from services.backbone.inherited import passed_on
-from services.machine.api_key import console_password, link_secret
-from services.machine.far_ends import Inbox, far_ends
-from services.machine.plan import Machine
+from services.machine.installation.setup import PYTHON_PATH
+from services.machine.plan.api_key import console_password, link_secret
+from services.machine.plan.far_ends import Inbox, far_ends
+from services.machine.plan.machine import Machine
+from services.machine.plan.routes import routes_file
 from services.machine.problems import MachineProblem
-from services.machine.routes import routes_file
 from services.machine.settings import MachineSettings
-from services.machine.setup import PYTHON_PATH
 
 SIMULATORS_KEY: Final = "ALDEBARAN_SIMULATOR_API_KEY"
 CONSOLES_KEY: Final = "ALDEBARAN_OPERATOR_KEY"

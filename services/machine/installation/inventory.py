@@ -1,4 +1,6 @@
-"""`python -m services.machine.inventory SBOM [--jars FOLDER] [--system ROOT]`: adds to a list.
+"""Adds to a list of packages what else is installed.
+
+    python -m services.machine.installation.inventory SBOM [--jars FOLDER] [--system ROOT]
 
 A folder's jars and a Debian system's packages are added to a list of packages in CycloneDX's JSON,
 as cyclonedx-py writes it of Python's packages.
@@ -13,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from services.machine.debian import installed
-from services.machine.jars import LOCK_FILE, Jar, parse_lock, sha256_of
+from services.machine.installation.debian import installed
+from services.machine.installation.jars import LOCK_FILE, Jar, parse_lock, sha256_of
 
 _PROPERTIES: Final = re.compile(r"META-INF/maven/([^/]+)/([^/]+)/pom\.properties")
 _FILE_NAME: Final = re.compile(r"(?P<name>.+?)-(?P<version>\d.*)\.jar")
@@ -76,7 +78,7 @@ def listing(listed: dict[str, Any], found: Iterable[Component]) -> dict[str, Any
 
 def main(arguments: list[str] | None = None) -> None:
     """Add what the arguments name to the list in a file."""
-    parser = argparse.ArgumentParser(prog="python -m services.machine.inventory")
+    parser = argparse.ArgumentParser(prog="python -m services.machine.installation.inventory")
     parser.add_argument("sbom", type=Path)
     parser.add_argument("--jars", type=Path, metavar="FOLDER")
     parser.add_argument("--system", type=Path, metavar="ROOT")

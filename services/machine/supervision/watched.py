@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from services.machine.child import Child
-from services.machine.programs import Program
+from services.machine.supervision.child import Child
+from services.machine.supervision.programs import Program
 
 
 class Phase(Enum):

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from services.machine.broker import BrokerNode
-from services.machine.readiness import KafkaReadiness, Look, Readiness
+from services.machine.servers.broker import BrokerNode
+from services.machine.supervision.readiness import KafkaReadiness, Look, Readiness
 from services.machine.waiting import now_seconds
 
 LATE_SECONDS: Final = 3.0

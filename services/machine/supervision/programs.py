@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.machine.cores import ALL, Cores
-from services.machine.readiness import Liveness, Readiness, Work
+from services.machine.supervision.cores import ALL, Cores
+from services.machine.supervision.readiness import Liveness, Readiness, Work
 
 
 @dataclass(frozen=True)

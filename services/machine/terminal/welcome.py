@@ -7,11 +7,12 @@ from typing import Final
 
 from services.backbone.settings import PREFIX, KafkaSettings
 from services.backbone.settings_sources import SECRETS_DIR, SETTINGS_FILE
-from services.machine.api_key import CONSOLE_PASSWORD
-from services.machine.plan import Machine, set_anyway
-from services.machine.programs import Program
-from services.machine.readiness import HttpReadiness
-from services.machine.routes import routes_file
+from services.machine.plan.api_key import CONSOLE_PASSWORD
+from services.machine.plan.everything import set_anyway
+from services.machine.plan.machine import Machine
+from services.machine.plan.routes import routes_file
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import HttpReadiness
 
 PLACES = (
     ("console", "page", ""),

@@ -119,6 +119,6 @@ def _move_verified(source: Path, target: Path, jar: Jar) -> None:
         raise MachineProblem(
             f"{jar.file_name} has checksum {actual}, but {jar.sha256} is expected: the file was"
             " removed. A proxy or mirror may have answered with another file; if the version was"
-            " changed on purpose, correct services/machine/jars.lock"
+            " changed on purpose, correct services/machine/installation/jars.lock"
         )
     os.replace(source, target)

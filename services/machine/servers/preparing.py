@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.machine.child import leashed
 from services.machine.problems import MachineProblem
+from services.machine.supervision.child import leashed
 
 
 @dataclass(frozen=True)

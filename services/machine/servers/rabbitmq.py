@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from services.machine.problems import MachineProblem
-from services.machine.programs import Program
-from services.machine.readiness import TcpReadiness
+from services.machine.supervision.programs import Program
+from services.machine.supervision.readiness import TcpReadiness
 
 PLACES: Final = (
     Path("/usr/lib/rabbitmq/bin"),

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from services.backbone import class_archive
 from services.backbone.class_archive import NotMade
-from services.machine import broker, child
 from services.machine.ports import free_ports
 from services.machine.problems import MachineProblem
+from services.machine.servers import broker
+from services.machine.supervision import child
 
 
 def archive_classes(java: Path, jars: Path, environment: Mapping[str, str]) -> None:

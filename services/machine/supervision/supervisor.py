@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from services.machine.child import Child, start
-from services.machine.logs import cut_long_logs
 from services.machine.problems import MachineProblem
-from services.machine.programs import Program, check_plan, stop_levels
-from services.machine.readiness import Liveness, Look
-from services.machine.restarts import RestartPolicy
-from services.machine.undertaker import Undertaker
-from services.machine.watched import Phase, Watched
+from services.machine.supervision.child import Child, start
+from services.machine.supervision.logs import cut_long_logs
+from services.machine.supervision.programs import Program, check_plan, stop_levels
+from services.machine.supervision.readiness import Liveness, Look
+from services.machine.supervision.restarts import RestartPolicy
+from services.machine.supervision.undertaker import Undertaker
+from services.machine.supervision.watched import Phase, Watched
 
 TICK_SECONDS = 0.1
 TICKS_BETWEEN_LOOKS = 50

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
-from services.machine.jars import Jar
+from services.machine.installation.jars import Jar
 from services.machine.problems import MachineProblem
 
 FETCH_TIMEOUT_SECONDS = 900

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from services.machine.cores import ALL, Cores
 from services.machine.problems import MachineProblem
-from services.machine.programs import Program
+from services.machine.supervision.cores import ALL, Cores
+from services.machine.supervision.programs import Program
 from services.machine.waiting import wait_until
 
 LEASH = Path(__file__).with_name("leash.py")

@@ -8,7 +8,7 @@ from typing import Any, Final
 import yaml
 
 from services.contracts import topics
-from services.machine.far_ends import DESK, Inbox
+from services.machine.plan.far_ends import DESK, Inbox
 from services.machine.settings import MachineSettings
 
 RECIPIENTS: Final = {

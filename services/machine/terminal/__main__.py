@@ -11,9 +11,9 @@ from services.backbone.settings import EXIT_BAD_SETTINGS, KafkaSettings, read_se
 from services.contracts.records import Alert, DeliveryEvent, Malformed
 from services.contracts.states import State
 from services.contracts.topics import ALERTS, DELIVERY_EVENTS
-from services.machine.interrupts import Interrupts
-from services.machine.lines import alert_line, delivery_line
-from services.machine.voice import say
+from services.machine.supervision.interrupts import Interrupts
+from services.machine.terminal.lines import alert_line, delivery_line
+from services.machine.terminal.voice import say
 
 GROUP = "terminal"
 REMEMBERED_ALERTS = 10_000

@@ -1,0 +1,1 @@
+"""The servers that others wrote, as programs of ours: Kafka's brokers, PostgreSQL, RabbitMQ."""

@@ -1,0 +1,1 @@
+"""Who keeps programs running: what a program is, how it starts, serves, dies and ends."""

@@ -12,11 +12,11 @@ from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused, Transient
 from services.contracts.streams import SHIPPED_STREAMS, load_streams
 from services.contracts.watches import BEAT, SHIPPED_WATCHES, Heartbeat, HeartbeatEvent
-from tests.unit.servers import SERVERS, STREAM_FILE
+from tests.unit.servers import SERVERS
 
 SHIPPED = sorted(SHIPPED_WATCHES.glob("*.yaml"))
 EXAMPLES = sorted((SERVERS.parent / "limits").glob("*.yaml"))
-OVER_OTHER_STREAMS = sorted((SERVERS / "watches").glob("*.yaml"))
+OVER_OTHER_STREAMS = sorted(SERVERS.parent.glob("*/watches/*.yaml"))
 
 COLUMNS = "order_id, max(client) AS client, max(stock) AS stock, 1 AS requested, 2 AS purchased"
 REST = "collect_set(event_id) AS event_ids, max(appended_at) AS appended_at"
@@ -74,14 +74,15 @@ def test_good_watch_can_run(spark: SparkSession, path: Path) -> None:
 
 @pytest.mark.parametrize("path", OVER_OTHER_STREAMS, ids=lambda path: path.stem)
 def test_good_watch_over_other_streams_can_run(spark: SparkSession, path: Path) -> None:
-    try_out(spark, declared(path, streams=STREAM_FILE.parent), SystemClock())
+    try_out(spark, declared(path, streams=path.parent.with_name("streams")), SystemClock())
 
 
 @pytest.mark.parametrize(
     "path", [*SHIPPED, *EXAMPLES, *OVER_OTHER_STREAMS], ids=lambda path: path.stem
 )
 def test_good_watch_keeps_its_heartbeat_from_people(spark: SparkSession, path: Path) -> None:
-    streams = STREAM_FILE.parent if path in OVER_OTHER_STREAMS else SHIPPED_STREAMS
+    own = path.parent.with_name("streams")
+    streams = own if path in OVER_OTHER_STREAMS else SHIPPED_STREAMS
     try_beats(spark, declared(path, streams=streams), SystemClock())
 
 

@@ -36,7 +36,7 @@ def books_lines(rows: Sequence[BooksRow]) -> Iterator[str]:
             f"| {row.state_mebibytes} | {row.disk_mebibytes} | {row.boundary_seconds} |"
         )
     yield ""
-    yield "So few as 10,000 are open before Java has compiled anything: their rate is that of a start."
+    yield "As few as 10,000 are open before Java has compiled anything: that rate is a start's."
 
 
 def gateway_lines(rows: Sequence[GatewayRow]) -> Iterator[str]:

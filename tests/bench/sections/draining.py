@@ -15,7 +15,7 @@ from tests.bench.rounds import Ratio, ratio
 from tests.bench.sections.course import Course, attempt, bench_topics, say
 from tests.bench.sections.latencies import OURS, PEERS
 from tests.bench.stores import Broker, running_broker
-from tests.bench.traffic import as_json
+from tests.bench.traffic import Encode, as_json
 from tests.bench.variants import EncodingName, Variant, load_variants
 
 STEPS = Path(__file__).parents[1] / "watches"
@@ -84,9 +84,11 @@ class _Filled:
 @contextmanager
 def _filled(encoding: EncodingName, events: int) -> Iterator[_Filled]:
     stream = load_streams()[STREAM]
-    encode, start = as_json, ENGINES["single"]
-    if encoding == "Avro":
-        encode, start = encoder(stream), avro.single
+    ways: dict[EncodingName, tuple[Encode, Start]] = {
+        "JSON": (as_json, ENGINES["single"]),
+        "Avro": (encoder(stream), avro.single),
+    }
+    encode, start = ways[encoding]
     with running_broker(bench_topics()) as broker:
         say(f"writing {events} events as {encoding}")
         backlog = write_backlog(broker.bootstrap, events, stream.partitions, encode)

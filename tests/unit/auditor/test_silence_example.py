@@ -91,6 +91,26 @@ CASES: Final[Mapping[str, Case]] = {
     "silent-since-all-was-away": Case(
         sign(0) + ticks(10, 10) + ticks(4000, 4300), [("silent", clock(0), 4060)]
     ),
+    # Two senders cover no more time than one, and one whose ticks come early or late no less.
+    "two-senders": Case(sign(0) + ticks(10, 4000) + ticks(40, 4000), [("silent", clock(0), 190)]),
+    "two-senders-all-was-away": Case(
+        sign(0, 60, 4030) + [Sent(at) for at in (1, 1.2, 61, 61.2, 4000, 4000.2)], []
+    ),
+    "early-and-late": Case(
+        sign(0) + [Sent(at) for at in (60.1, 119.9, 180.1)], [("silent", clock(0), 180)]
+    ),
+    # Without a sign in the book a silence is known by its first tick.
+    "never-again": Case(
+        ticks(0, 600) + sign(700) + ticks(4 * DAY, 4 * DAY + 600),
+        [("silent", "never", 240), ("back", "never", 700), ("silent", "never", 240)],
+    ),
+    "sends-at-last-after-half": Case(
+        ticks(0, 2 * DAY, 600) + sign(2 * DAY + 1), [("silent", "never", 1800)]
+    ),
+    "forgotten-without-ticks": Case(
+        sign(0) + ticks(30, 300) + ticks(2 * DAY, 3 * DAY + 1200, 600),
+        [("silent", clock(0), 210), ("silent", "never", DAY + 600)],
+    ),
     "not-listed": Case(sign(0) + ticks(10, 4000), []),
 }
 
@@ -117,7 +137,7 @@ def judged(spark: SparkSession) -> list[Alert]:
 @pytest.mark.parametrize("source", CASES)
 def test_a_silence_alerts_once_and_its_end_too(judged: list[Alert], source: str) -> None:
     of_it = [each for each in judged if each.key["source"] == source]
-    told = [(each.key["state"], each.key["last_sign"], each.values["seconds"]) for each in of_it]
+    told = [(each.key["state"], each.values["last_sign"], each.values["seconds"]) for each in of_it]
     assert told == CASES[source].found
 
 

@@ -38,6 +38,12 @@ def test_it_reads_the_list_that_the_watch_reads(made: dict[tuple[str, str], Obje
     assert made_by_hand == [(mounts["ticks"], str((EXAMPLE / "ticks.sh").relative_to(ROOT)))]
 
 
+def test_all_of_it_goes_to_one_namespace() -> None:
+    commands = re.findall(r"^(?:helm|kubectl) .*", PAGE, re.MULTILINE)
+    assert len(commands) == 3
+    assert all(" -n aldebaran " in each for each in commands)
+
+
 @needs_helm
 def test_it_comes_to_the_gateway_with_a_key(made: dict[tuple[str, str], Object]) -> None:
     (container,) = pod()["containers"]

@@ -4,16 +4,12 @@ Method: histories of one source each, all judged by one Spark job.
 """
 
 import json
-import os
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Final
 
 import pytest
-import yaml
 from pyspark.sql import SparkSession
 
 from auditor.queries.declared import Declared, read_watch
@@ -147,22 +143,3 @@ def test_what_is_told_is_what_the_page_shows(spark: SparkSession) -> None:
     assert [each.severity for each in told] == ["critical", "info"]
     for each in told:
         assert f" {each.severity} {each.watch}: {each.summary} [" in PAGE
-
-
-def test_the_script_sends_a_tick_for_each_listed_source(tmp_path: Path) -> None:
-    (tmp_path / "curl").write_text('#!/bin/sh\necho "$@" >&2\ncat\n')
-    (tmp_path / "curl").chmod(0o755)
-    told = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "GATEWAY": "http://gate", "KEY": "key"}
-    job = yaml.safe_load((SILENCE / "cronjob.yaml").read_text("utf-8"))
-    (container,) = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
-    assert container["command"] == ["sh", "/ticks/ticks.sh", "/watches/sources.csv"]
-    assert {each["name"] for each in container["env"]} == {"GATEWAY", "KEY"}
-    command = ["sh", str(SILENCE / "ticks.sh"), str(SILENCE / "watches" / "sources.csv")]
-    sent = subprocess.run(command, env=told, capture_output=True, check=True)
-    assert b" http://gate/v1/streams/signs/events -H x-api-key: key " in sent.stderr
-    reader = EventReader(STREAMS[STREAM])
-    events = [reader.read(line) for line in sent.stdout.splitlines()]
-    assert [each.key for each in events if isinstance(each, Event)] == [
-        str(source) for source, _ in WATCH.rules
-    ]
-    assert all(b'"kind":"tick"' in each.value for each in events if isinstance(each, Event))

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 
 def events(merchant: str, feed: Iterable[str]) -> Iterator[str]:
     """Return one line of JSON for each offer; a field that is empty is left out."""
-    for number, row in enumerate(csv.DictReader(feed, delimiter="\t", quoting=csv.QUOTE_NONE), 2):
+    rows = csv.DictReader(feed, delimiter="\t", quoting=csv.QUOTE_NONE)
+    for row in rows:
         amount, _, currency = (row.get("price") or "").partition(" ")
         event = {
             "offer": f"{merchant}/{row['id']}" if row.get("id") else "",
@@ -22,7 +23,7 @@ def events(merchant: str, feed: Iterable[str]) -> Iterator[str]:
             "price": _number(amount),
             "currency": currency,
             "availability": row.get("availability"),
-            "line": number,
+            "line": rows.line_num,
         }
         yield json.dumps({name: value for name, value in event.items() if value != ""})
 
@@ -35,5 +36,7 @@ def _number(text: str) -> float | str:
 
 
 if __name__ == "__main__":
-    with open(0, encoding="utf-8-sig", newline="") as file:
+    csv.field_size_limit(2**31 - 1)
+    # A byte that is no UTF-8 becomes half a character, which no gateway takes.
+    with open(0, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         sys.stdout.writelines(f"{line}\n" for line in events(sys.argv[1], file))

@@ -50,12 +50,15 @@ def taken(body: bytes) -> bytes:
     return event.value
 
 
-def lines(name: str) -> list[bytes]:
-    """Return what the page sends of a file of shop-7."""
+def made_of(feed: bytes) -> list[bytes]:
+    """Return what the page sends of a feed of shop-7."""
     command = [sys.executable, str(OFFERS / "lines.py"), "shop-7"]
-    with (OFFERS / name).open("rb") as feed:
-        made = subprocess.run(command, stdin=feed, capture_output=True, check=True)
+    made = subprocess.run(command, input=feed, capture_output=True, check=True)
     return made.stdout.splitlines()
+
+
+def lines(name: str) -> list[bytes]:
+    return made_of((OFFERS / name).read_bytes())
 
 
 def found(spark: SparkSession, *rows: tuple[bytes, object, str, int]) -> list[tuple[str, Alert]]:
@@ -73,6 +76,26 @@ def test_a_wrong_line_is_refused_as_the_page_shows_and_stops_no_other() -> None:
             said = f'"reason":"{each.reason}","detail":"{each.detail}"'
             assert f'{{"index":{index},"status":"rejected",{said}}}' in PAGE
     assert [json.loads(line)["line"] for line in lines("feed.tsv")] == [2, 3, 4, 5]
+
+
+def test_a_feed_goes_on_after_what_no_reader_takes() -> None:
+    rows = [
+        b"id\ttitle\tprice\tavailability",
+        b"1\tKettle\t39.90 EUR\tin_stock",
+        b"",
+        b"2\tCaf\xe9\t4.50 EUR\tin_stock",
+        b"3\t" + b"x" * 200_000 + b"\t4.50 EUR\tin_stock",
+        b"4\tCup\t4.50 EUR\tin_stock",
+    ]
+    sent = made_of(b"\n".join(rows))
+    answers = [READER.read(line) for line in sent]
+    assert [each.reason if isinstance(each, Invalid) else "" for each in answers] == [
+        "",
+        "not_json",
+        "too_large",
+        "",
+    ]
+    assert [json.loads(line)["line"] for line in sent] == [2, 4, 5, 6]
 
 
 @pytest.mark.spark

@@ -69,11 +69,10 @@ def delivery_pages() -> APIRouter:
     def decide(
         request: Request, delivery_id: DeliveryId, press: ResponderPress, desk: Served
     ) -> Response:
-        why = press.text("why", WHY_LIMIT_CHARACTERS)
         try:
-            new = _decided(desk, press, delivery_id, why)
+            new = _decided(desk, press, delivery_id)
         except Problem as problem:
-            return _one(request, desk, delivery_id, why, problem, press.key_again(problem))
+            return _one(request, desk, delivery_id, press, problem)
         said = "done" if new else "done before"
         return RedirectResponse(f"/deliveries/{delivery_id}?said={said}", 303)
 
@@ -84,33 +83,36 @@ def _one(
     request: Request,
     desk: Desk,
     delivery_id: str,
-    why: str = "",
+    press: Press | None = None,
     problem: Problem | None = None,
-    press_key: str = "",
 ) -> HTMLResponse:
     row = desk.reader.delivery(delivery_id)
     if row is None:
         raise no_such_delivery(delivery_id)
     answer = desk.answers.why(row.alert_id)
     told = [each for each in answer.recipients if each.delivery_id == delivery_id] if answer else []
+    actions = {each: ACTIONS[each] for each in possible(row.state, row.attempt)}
+    # What was said of another try is to be written anew: filled in, one click would say it of this.
+    fills_in = bool(actions and press and _looked_at(press) == row.attempt)
     return html(
         request,
         "delivery.html",
         problem.status if problem else 200,
-        press_key,
+        press.key_again(problem) if press else "",
         title=f"{row.channel} to {row.recipient}",
         here="todo",
         row=row,
         told=told[0] if told else None,
-        actions={each: ACTIONS[each] for each in possible(row.state, row.attempt)},
+        actions=actions,
         done=desk.audit.of(f"delivery {delivery_id}"),
-        why=why,
+        why=_why(press) if press else "",
+        fills_in=fills_in,
         problem=problem,
     )
 
 
-def _decided(desk: Desk, press: Press, delivery_id: str, why: str) -> bool:
-    action = press.text("action", 20)
+def _decided(desk: Desk, press: Press, delivery_id: str) -> bool:
+    action, why = press.text("action", 20), _why(press)
     if action not in ACTIONS:
         raise Problem(422, "bad_word", f"say one of {', '.join(ACTIONS)}")
     if not why:
@@ -141,6 +143,10 @@ def _address(
     given = {"state": state, "channel": of_channel, "cursor": cursor}
     query = urlencode({name: value for name, value in given.items() if value})
     return f"/todo?{query}" if query else "/todo"
+
+
+def _why(press: Press) -> str:
+    return press.text("why", WHY_LIMIT_CHARACTERS)
 
 
 def _looked_at(press: Press) -> int | None:

@@ -97,7 +97,8 @@ def test_two_persons_say_that_the_same_try_did_not_arrive(
         assert "is at try 2, your word is on try 1: look at it again" in late.text
         assert standing(ledger_url, one) == (State.IN_DOUBT, False, 2)
         if door == "page":
-            assert ">not on her phone</textarea>" in late.text
+            assert "required></textarea>" in late.text
+            assert "You wrote: <bdi>not on her phone</bdi>" in late.text
         again = dict(re.findall(hidden, (late if door == "page" else bob.get(path)).text))
         assert again["attempt"] == "2"
         assert bob.post(path, data=again | word).status_code == 200

@@ -7,14 +7,17 @@ from typing import Any, Final, Never
 
 import httpx2
 import pytest
+from starlette.requests import Request
 
 from services.backbone.clock import SystemClock
 from services.backbone.errors import Refused
 from services.backbone.health import Health
+from services.backbone.web.problems import Problem
 from services.console.app import create_app
 from services.console.people.door import Door
 from services.console.people.roles import Person, Role
 from services.console.people.sessions import form_word
+from services.console.people.typed import typed
 
 HERE: Final = "http://localhost:18080"
 NOTE: Final = 'the "fan"\n<b> of hall 2'
@@ -95,6 +98,7 @@ async def test_what_a_wrong_field_came_with_stands_there_with_the_reason() -> No
     page = await refused(Role.ADMIN, "/users", form, f"{HERE}/users")
     assert page.status_code == 422
     assert "this is no form of ours" in page.text
+    assert "change what you wrote and press again" in page.text
     assert given_back(page) == form | {"pressed_on": "/users"}
     assert 'href="/users">Look in another tab</a>' in page.text
 
@@ -105,6 +109,8 @@ async def test_where_somebody_was_quicker_the_text_stands_there_for_another_pres
     page = await refused(Role.ADMIN, "/channels/email", form, f"{HERE}/channels")
     assert page.status_code == 409
     assert "channel email is stopped already" in page.text
+    assert "Look first. What you wrote stands here; to press again is a new press." in page.text
+    assert "change what you wrote" not in page.text
     again = given_back(page)
     assert re.fullmatch("[0-9a-f]{32}", again["key"])
     assert again == form | {"pressed_on": "/channels", "key": again["key"]}
@@ -149,13 +155,27 @@ async def test_a_page_of_the_same_name_without_tls_is_none_of_ours() -> None:
 
 
 @pytest.mark.parametrize("word", ["", "of another session"])
-async def test_what_would_be_wrong_anyway_is_judged_at_the_door_first(word: str) -> None:
-    """Without a word of the session nothing is said of what was pressed, nor is it given back."""
+async def test_what_a_strangers_page_sends_is_judged_at_the_door_first(word: str) -> None:
+    """Wrong anyway, nothing is said of it, nor is it given back."""
     form = {"name": "mallory", "what": "no such deed", "word": word}
     page = await refused(Role.ADMIN, "/users", form, "http://evil.example/users")
     assert page.status_code == 403
     assert not given_back(page)
     assert "mallory" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("seen", "is_given_back"),
+    [({"is_let_in": True}, True), ({"is_let_in": False}, False), ({}, False)],
+)
+def test_a_wrong_field_comes_back_only_after_the_door_has_let_it_in(
+    seen: dict[str, bool], is_given_back: bool
+) -> None:
+    headers = [(b"host", b"localhost:18080"), (b"referer", f"{HERE}/users".encode())]
+    state = {"given_back": {"name": "mallory"}} | seen
+    request = Request({"type": "http", "method": "POST", "headers": headers, "state": state})
+    told = typed(request, Problem(422, "bad_word", "no such deed"))
+    assert (told is not None) == is_given_back
 
 
 async def test_a_form_that_cannot_be_read_is_not_given_back() -> None:

@@ -1,7 +1,7 @@
 """The page of what no watch judged: what came, who lists it, and why there may be nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from types import SimpleNamespace
 from typing import Any, Final
@@ -23,6 +23,8 @@ from services.contracts.topics import ACCOUNTS
 from tests.unit.console.test_unjudged import listed, record
 
 RUNS: Final = {ARCHIVIST: "http://127.0.0.1:18091"}
+READY: Final[Mapping[str, str]] = {}
+NOT_BEGUN: Final = {"rounds": "the first has not begun <yet>"}
 NO_SESSIONS: Any = SimpleNamespace(find=lambda token, *, is_use: None)
 
 
@@ -39,11 +41,10 @@ class Topic:
         return Found(rows, Searched(len(self._values), next(fit, None) is None), None)
 
 
-def looked(trouble: str = "") -> Board:
-    """Return what is known after a look at an archivist that has such a trouble."""
-    board, failures = Board(), {"jobs": trouble} if trouble else {}
-    look = Look(Target(ARCHIVIST, RUNS[ARCHIVIST], "127.0.0.1:18091"), 0.0, failures)
-    board.publish(Now(0, None, looks=(look,)))
+def looked(trouble: Mapping[str, str] = READY, part: str = ARCHIVIST) -> Board:
+    """Return what is known after a look at a program, of which such checks fail."""
+    board, target = Board(), Target(part, RUNS[ARCHIVIST], "127.0.0.1:18091")
+    board.publish(Now(0, None, looks=(Look(target, 0.0, trouble),)))
     return board
 
 
@@ -120,8 +121,14 @@ async def test_without_an_archivist_it_says_how_one_is_switched_on(values: list[
 
 
 async def test_of_an_archivist_that_is_not_ready_it_says_why() -> None:
-    told = words(await asked(board=looked("trades fails <again>")))
-    assert "The archivist is not ready: jobs: trades fails &lt;again&gt;" in told
+    told = words(await asked(board=looked(NOT_BEGUN)))
+    assert "The archivist is not ready: rounds: the first has not begun &lt;yet&gt;" in told
+
+
+async def test_of_another_program_that_is_not_ready_it_says_nothing() -> None:
+    told = words(await asked(board=looked(NOT_BEGUN, "gateway")))
+    assert "not ready" not in told
+    assert "the first has not begun" not in told
 
 
 async def test_before_the_first_look_nothing_is_said_of_the_archivist() -> None:

@@ -31,6 +31,7 @@ WANTED: Final = frozenset(
         "aldebaran_deliverer_breakers_open",
         "aldebaran_deliverer_overdue_seconds",
         "aldebaran_accountant_findings",
+        "aldebaran_archivist_judged_until_timestamp_seconds",
     }
 )
 TEXT_LIMIT_BYTES: Final = 4 * 1024 * 1024

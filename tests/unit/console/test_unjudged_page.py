@@ -17,14 +17,18 @@ from services.console.newest_first import Fitting, Found, Row, Searched, Wanted
 from services.console.now import Now
 from services.console.pages.unjudged import ARCHIVIST
 from services.console.parts.looking import Look, Target
+from services.console.parts.samples import samples
 from services.console.people.door import Door
 from services.console.unjudged import Unjudged
 from services.contracts.topics import ACCOUNTS
 from tests.unit.console.test_unjudged import listed, record
 
 RUNS: Final = {ARCHIVIST: "http://127.0.0.1:18091"}
+JUDGED_UNTIL: Final = "aldebaran_archivist_judged_until_timestamp_seconds"
+JUDGED: Final = {"unmatched-purchases": 7.25}
 READY: Final[Mapping[str, str]] = {}
 NOT_BEGUN: Final = {"rounds": "the first has not begun <yet>"}
+NO_ACCOUNT: Final = "No account has judged since the archivist was started, or it has none"
 NO_SESSIONS: Any = SimpleNamespace(find=lambda token, *, is_use: None)
 
 
@@ -41,10 +45,13 @@ class Topic:
         return Found(rows, Searched(len(self._values), next(fit, None) is None), None)
 
 
-def looked(trouble: Mapping[str, str] = READY, part: str = ARCHIVIST) -> Board:
-    """Return what is known after a look at a program, of which such checks fail."""
+def looked(
+    trouble: Mapping[str, str] = READY, part: str = ARCHIVIST, judged: Mapping[str, float] = JUDGED
+) -> Board:
+    """Return what is known after a look at a program: which checks fail, until when it judged."""
     board, target = Board(), Target(part, RUNS[ARCHIVIST], "127.0.0.1:18091")
-    board.publish(Now(0, None, looks=(Look(target, 0.0, trouble),)))
+    told = (f'{JUDGED_UNTIL}{{account="{name}"}} {until}\n' for name, until in judged.items())
+    board.publish(Now(0, None, looks=(Look(target, 0.0, trouble, found=samples("".join(told))),)))
     return board
 
 
@@ -129,6 +136,26 @@ async def test_of_another_program_that_is_not_ready_it_says_nothing() -> None:
     told = words(await asked(board=looked(NOT_BEGUN, "gateway")))
     assert "not ready" not in told
     assert "the first has not begun" not in told
+
+
+async def test_it_says_until_when_each_account_has_judged() -> None:
+    told = words(await asked(board=looked(NOT_BEGUN, judged={"<b>": 3600, **JUDGED})))
+    assert "Account &lt;b&gt; has judged what came until 1970-01-01 01:00:00.000Z." in told
+    assert "unmatched-purchases has judged what came until 1970-01-01 00:00:07.250Z." in told
+    assert NO_ACCOUNT not in told
+
+
+async def test_an_archivist_that_is_ready_without_an_account_does_not_look_well() -> None:
+    told = words(await asked(board=looked(judged={})))
+    assert NO_ACCOUNT in told
+    assert "ALDEBARAN_ARCHIVIST_ACCOUNTS" in told
+
+
+@pytest.mark.parametrize("board", [Board(), looked(NOT_BEGUN, judged={}), looked(part="gateway")])
+async def test_of_an_archivist_that_was_not_seen_ready_no_account_is_missed(board: Board) -> None:
+    told = words(await asked(board=board))
+    assert NO_ACCOUNT not in told
+    assert "has judged" not in told
 
 
 async def test_before_the_first_look_nothing_is_said_of_the_archivist() -> None:

@@ -27,13 +27,14 @@ def unjudged_pages() -> APIRouter:
     def newest(
         request: Request, person: Reader, desk: Served, contains: Contains = ""
     ) -> HTMLResponse:
-        looks = _looks(desk)
+        looks, page = _looks(desk), desk.unjudged.newest(Wanted(UNJUDGED_SHOWN, contains))
         return html(
             request,
             "unjudged.html",
             title="What no watch judged",
             here="watches",
-            page=desk.unjudged.newest(Wanted(UNJUDGED_SHOWN, contains)),
+            page=page,
+            newest_places={each.accounted_id: each.place for each in reversed(page.rows)},
             contains=contains,
             is_archivist_known=ARCHIVIST in desk.parts,
             is_ready=any(each.ready for each in looks),

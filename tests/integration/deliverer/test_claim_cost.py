@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from hashlib import md5
 from typing import Final
 
+import psycopg
 import pytest
 
 from services.backbone.ledger.database import AsyncPool, async_pool
@@ -51,6 +52,7 @@ _BY_HAND: Final = "ALTER TABLE {} SET (autovacuum_enabled = off)"
 _COST: Final = """
 SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::integer AS blocks
 FROM pg_statio_user_tables WHERE idx_blks_hit IS NOT NULL"""
+_REPORT: Final = "SELECT pg_stat_force_next_flush()"
 _SCANS: Final = """
 SELECT sum(seq_scan)::integer AS scans FROM pg_stat_user_tables
 WHERE relname IN ('deliveries', 'attempts', 'evidence', 'words')"""
@@ -126,8 +128,15 @@ class Work:
 
 
 def fill(ledger: Ledger, first: int, last: int) -> None:
-    ledger.execute(_ALERTS, first, last)
-    ledger.execute(_DELIVERIES, delivery(1).encode().decode(), first, last)
+    write(ledger, _ALERTS, first, last)
+    write(ledger, _DELIVERIES, delivery(1).encode().decode(), first, last)
+
+
+def write(ledger: Ledger, statement: str, *terms: object) -> None:
+    """Execute it, and have counted what it touched: a connection that just ends reports later."""
+    with psycopg.connect(ledger.url, autocommit=True) as connection:
+        connection.execute(statement.encode(), terms)
+        connection.execute(_REPORT)
 
 
 async def cost(ledger: Ledger, pool: AsyncPool, work: Callable[[], Awaitable[object]]) -> int:
@@ -145,7 +154,7 @@ async def cost(ledger: Ledger, pool: AsyncPool, work: Callable[[], Awaitable[obj
 async def reported(pool: AsyncPool) -> None:
     """Have the connection report what it has touched."""
     async with pool.connection() as connection:
-        await connection.execute("SELECT pg_stat_force_next_flush()")
+        await connection.execute(_REPORT)
     async with pool.connection() as connection:
         await connection.execute("SELECT 1")
 
@@ -187,9 +196,9 @@ async def test_nor_with_what_was_claimed_before(ledger: Ledger, pool: AsyncPool)
 async def test_claiming_past_a_recipient_looks_at_each_other_one_once(
     ledger: Ledger, pool: AsyncPool
 ) -> None:
-    ledger.execute(_ALERTS, 1, WIDE_ALERTS)
-    ledger.execute(_TO_EACH_ALL, delivery(1).encode().decode(), WIDE_ALERTS, WIDE)
-    ledger.execute("ANALYZE")
+    write(ledger, _ALERTS, 1, WIDE_ALERTS)
+    write(ledger, _TO_EACH_ALL, delivery(1).encode().decode(), WIDE_ALERTS, WIDE)
+    write(ledger, "ANALYZE")
     claims = Work(pool).claims
     past_one = Due(5, without=["desk 1"])
     await claims.due(past_one)

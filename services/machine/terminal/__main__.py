@@ -1,8 +1,10 @@
 """`python -m services.machine.terminal`: shows alerts once each and what becomes of deliveries."""
 
+import argparse
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from services.backbone.errors import Refused, Transient
 from services.backbone.kafka.consumer import Consumer, Incoming
@@ -15,6 +17,10 @@ from services.machine.supervision.interrupts import Interrupts
 from services.machine.terminal.lines import alert_line, delivery_line
 from services.machine.terminal.voice import say
 
+_HELP: Final = """
+Shows alerts once each and what becomes of deliveries, from where its last run stopped. It is set by
+ALDEBARAN_KAFKA_... alone; `make run` starts it.
+"""
 GROUP = "terminal"
 REMEMBERED_ALERTS = 10_000
 BATCH_LIMIT = 500
@@ -68,8 +74,10 @@ def _values(batch: Iterable[Incoming]) -> Iterator[tuple[str, bytes]]:
     return ((each.topic, each.value) for each in batch)
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Read from where the last run stopped, and show."""
+    parser = argparse.ArgumentParser("python -m services.machine.terminal", description=_HELP)
+    parser.parse_args(arguments)
     settings = read_settings(KafkaSettings)
     set_up_logging(GROUP, settings)
     try:
@@ -84,4 +92,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

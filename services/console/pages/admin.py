@@ -68,11 +68,7 @@ def admin_pages() -> APIRouter:
 
 
 def _changed(request: Request, press: Press, desk: Desk) -> Response:
-    name, what, by = (
-        press.text("name", NAME_LIMIT_CHARACTERS),
-        press.fields.get("what", ""),
-        press.person,
-    )
+    name, what, by = _name(press), press.fields.get("what", ""), press.person
     if what in ("add", "password"):
         password = made()
         if what == "add":
@@ -94,8 +90,12 @@ def _changed(request: Request, press: Press, desk: Desk) -> Response:
 def _new(press: Press) -> New:
     """Return what the form of a new user said, where it was that form."""
     if press.fields.get("what") != "add":
-        return New()
-    return New(press.text("name", NAME_LIMIT_CHARACTERS), press.fields.get("role", ""))
+        return NOBODY_NEW
+    return New(_name(press), press.fields.get("role", ""))
+
+
+def _name(press: Press) -> str:
+    return press.text("name", NAME_LIMIT_CHARACTERS)
 
 
 def _role(press: Press) -> Role:
